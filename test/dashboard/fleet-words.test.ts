@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildDashboard } from "../../scripts/dashboard.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
-import { loggersAt, two } from "./fleet-support.ts";
+import { memoryFleet } from "../../src/index.ts";
+import { levelOf, loggersAt, start, startReader, two } from "./fleet-support.ts";
 import { CHROMIUM, openPage, useBrowser } from "./support.ts";
 
 const OF_FLEET = { scope: Scope.FLEET, fleet: { selector: "" } } as const;
@@ -22,5 +23,44 @@ describe.runIf(CHROMIUM)("what the page says of a fleet", () => {
     expect(await page.locator(".fl-status.warn").innerText()).toContain("No instance has a logger shop.ordres yet.");
     await row.getByRole("link", { name: "shop.orders" }).click();
     await page.getByRole("button", { name: "On all instances" }).waitFor();
+  });
+
+  test("what only reads the fleet has its name, ends the fleet’s levels, and says where its logs are read", async () => {
+    const engine = memoryFleet();
+    const eu = await start(engine, "eu");
+    const { url } = await startReader(engine);
+    const { page } = await openPage(url, "#/logs");
+    await page.getByRole("heading", { name: "This process has no loggers of its own" }).waitFor();
+    await page.getByText("connect-actuator fleet tail").waitFor();
+    expect(await page.locator(".nav-app strong").innerText()).toBe("shop");
+    expect(await page.title()).toBe("Logs · shop");
+
+    await loggersAt(eu.url).setLoggerLevel({ ...OF_FLEET, name: "shop.orders", level: Level.DEBUG });
+    await page.getByRole("link", { name: /^Loggers/ }).click();
+    await page.getByRole("button", { name: "End all of the fleet" }).click();
+    const dialog = page.getByRole("dialog", { name: "End all levels of the fleet shop?" });
+    await dialog.getByRole("button", { name: "End 1 level" }).click();
+    await page.getByText("1 level of the fleet ended").waitFor();
+    await expect.poll(() => levelOf(eu)).toBe("INFO");
+    expect(await page.getByRole("button", { name: "Restore all" }).count()).toBe(0);
+  });
+
+  test("where changes are for the fleet by default, what the server refuses leads to the end of the fleet’s levels", async () => {
+    const engine = memoryFleet();
+    const eu = await start(engine, "eu", { fleet: { engine, scope: "fleet" } });
+    await loggersAt(eu.url).setLoggerLevel({ name: "shop.orders", level: Level.DEBUG });
+    const { page } = await openPage(eu.url, "", { expected: /400/ });
+    // Requests of shared workers cannot be answered by a test.
+    await page.context().addInitScript("delete globalThis.SharedWorker");
+    const body = JSON.stringify({ code: "failed_precondition", message: "Use ResetFleet." });
+    const refusal = { status: 400, contentType: "application/json", body };
+    await page.context().route("**/RestoreAllLoggerLevels", (route) => route.fulfill(refusal));
+    await page.reload();
+    await page.getByRole("button", { name: "Restore all levels" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore 1 level" }).click();
+    await page.getByText("Use ResetFleet.").waitFor();
+    await page.getByRole("button", { name: "End all of the fleet" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End 1 level" }).click();
+    await expect.poll(() => levelOf(eu)).toBe("INFO");
   });
 });

@@ -10,7 +10,7 @@ import { counted } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
 import { levelName } from "../state/levels.ts";
 import { noteOwn } from "../state/own-changes.ts";
-import { application, link, whyNot } from "../state/server.ts";
+import { application, fleetOf, link, whyNot } from "../state/server.ts";
 import { toast } from "../state/toasts.ts";
 import { levels, readLevels } from "./model.ts";
 
@@ -82,13 +82,23 @@ export async function restoreFleetLevel({ name, selector }: FleetLevel): Promise
 }
 
 /** Ends every level of the fleet after the operator has confirmed it. */
-export async function askAndReset(fleetName: string): Promise<void> {
-  const { rows, more } = levels.peek();
+export async function askAndReset(): Promise<void> {
+  await readLevels();
+  const { rows, more, fault } = levels.peek();
+  if (fault !== undefined) return warningToast(fault.message);
   const number = counted(rows.length + more, "level");
+  const fleet = fleetOf.peek();
   const isWanted = await confirmation({
     title: (
       <>
-        End all levels of the fleet <Outside text={fleetName} />?
+        End all levels of the fleet
+        {fleet && (
+          <>
+            {" "}
+            <Outside text={fleet.name} />
+          </>
+        )}
+        ?
       </>
     ),
     body: `${number} will end on every instance, also canaries and levels that other callers hold. Each instance returns to the level beneath. This cannot be undone.`,

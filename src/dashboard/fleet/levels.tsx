@@ -9,7 +9,7 @@ import { hrefOf, route } from "../state/route.ts";
 import { canary } from "./canary.ts";
 import { askAndReset, clearFleetLevel, restoreFleetLevel, whyNotChange, whyNotReset } from "./changes.tsx";
 import { askForFleetLevel } from "./level-dialog.tsx";
-import { fleet, levels, readLevels } from "./model.ts";
+import { levels, readLevels } from "./model.ts";
 import { Selected, StateChip, Statuses, UnknownName } from "./parts.tsx";
 import type { LevelRow } from "./state.ts";
 import { missing, progressOf } from "./summary.ts";
@@ -17,7 +17,6 @@ import { missing, progressOf } from "./summary.ts";
 /** The levels that the fleet has, how far each has come, and the ways to change them. */
 export function Levels() {
   const { isLoaded, rows, more, fault } = levels.value;
-  const { latest } = fleet.value;
   const refusal = whyNotChange();
   return (
     <section class={`panel ${rows.length > 0 ? "ov-changed" : ""}`} aria-labelledby="fl-levels">
@@ -35,12 +34,7 @@ export function Levels() {
             Canary
           </Button>
           {rows.length > 0 && (
-            <Button
-              look="quiet-danger"
-              icon="ui-undo"
-              whyNot={whyNotReset()}
-              onClick={() => void askAndReset(latest?.name ?? "")}
-            >
+            <Button look="quiet-danger" icon="ui-undo" whyNot={whyNotReset()} onClick={() => void askAndReset()}>
               End all
             </Button>
           )}

@@ -25,7 +25,7 @@ import {
   setLevel,
   TEN_MINUTES,
 } from "../state/levels.ts";
-import { loggers } from "../state/loggers.ts";
+import { isFleetReader, loggers } from "../state/loggers.ts";
 import { hrefOf, route } from "../state/route.ts";
 import { hasFleet, serves, whyNot } from "../state/server.ts";
 import { HistoryRows, useHistory } from "./history.tsx";
@@ -340,7 +340,7 @@ function Tail({ name }: { name: string }) {
   useEffect(() => {
     if (isOpen) void import("./tail-section.tsx").then((module) => setSection(() => module.TailSection));
   }, [isOpen]);
-  if (!serves("LogsService")) return null;
+  if (!serves("LogsService") || isFleetReader.value) return null;
   if (isOpen) return Section === undefined ? null : <Section key={name} name={name} onClose={toggleTail} />;
   return (
     <section class="sec lg-tail-closed" aria-labelledby="h-tail">

@@ -10,7 +10,7 @@ import { seen } from "../components/outside.tsx";
 import { FaultState, Skeleton, State } from "../components/state.tsx";
 import { type KeyTable, useKeys } from "../shell/keys.ts";
 import { askAndRestoreAll, chooseLevel, inheritLevel, LEVELS, restoreLevel } from "../state/levels.ts";
-import { changed, loggers } from "../state/loggers.ts";
+import { changed, isFleetReader, loggers } from "../state/loggers.ts";
 import { hrefOf, route } from "../state/route.ts";
 import { whyNot } from "../state/server.ts";
 import { Details, toggleTail } from "./details.tsx";
@@ -136,7 +136,7 @@ function Tools() {
               whyNot={whyNot("loggers:write")}
               onClick={() => void askAndRestoreAll()}
             >
-              Restore all {count(length)}
+              {isFleetReader.value ? "End all of the fleet" : `Restore all ${count(length)}`}
             </Button>
           </span>
         )}

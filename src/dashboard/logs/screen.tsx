@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Level } from "../../gen/actuator/v3/level_pb.ts";
 import { Button } from "../components/button.tsx";
 import { copyText } from "../components/clipboard.ts";
+import { CommandText } from "../components/command.tsx";
 import { Icon } from "../components/icon.tsx";
 import { LevelWord } from "../components/level-word.tsx";
 import { counted, rate } from "../components/number.ts";
@@ -14,6 +15,7 @@ import { clock } from "../components/time.tsx";
 import { useKeys } from "../shell/keys.ts";
 import { now } from "../state/clock.ts";
 import { LEVELS, levelName } from "../state/levels.ts";
+import { isFleetReader } from "../state/loggers.ts";
 import { amend, route } from "../state/route.ts";
 import { may, serves, whyNot } from "../state/server.ts";
 import { LogsForbidden } from "./forbidden.tsx";
@@ -79,6 +81,14 @@ export function Content() {
     return (
       <State icon="ui-logs" title="This application does not show log records">
         <p>They are turned off with the option logs, or no logging library is attached.</p>
+      </State>
+    );
+  }
+  if (isFleetReader.value) {
+    return (
+      <State icon="ui-logs" title="This process has no loggers of its own">
+        <p>This command shows what loggers write on all instances of the fleet:</p>
+        <CommandText text="connect-actuator fleet tail" />
       </State>
     );
   }

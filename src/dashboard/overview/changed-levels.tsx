@@ -9,7 +9,7 @@ import { OverrideChip } from "../components/override-chip.tsx";
 import { FaultState, Skeleton } from "../components/state.tsx";
 import { msOf } from "../components/time.tsx";
 import { askAndRestoreAll, restoreLevel, setLevel, TEN_MINUTES } from "../state/levels.ts";
-import { changed, loggers } from "../state/loggers.ts";
+import { changed, isFleetReader, loggers } from "../state/loggers.ts";
 import { hrefOf } from "../state/route.ts";
 import { whyNot } from "../state/server.ts";
 
@@ -45,7 +45,7 @@ export function ChangedLevels() {
               whyNot={whyNot("loggers:write")}
               onClick={() => void askAndRestoreAll()}
             >
-              Restore all levels
+              {isFleetReader.value ? "End all levels of the fleet" : "Restore all levels"}
             </Button>
           </>
         )}

@@ -1,5 +1,5 @@
 import { askAndRestoreAll } from "../state/levels.ts";
-import { changed } from "../state/loggers.ts";
+import { changed, isFleetReader } from "../state/loggers.ts";
 import { go, PAGES, type Page } from "../state/route.ts";
 import { application, hasFleet, may, serves } from "../state/server.ts";
 import { nextTheme, theme } from "../state/theme.ts";
@@ -53,7 +53,8 @@ export function actions(): Action[] {
     run: () => go(page),
   }));
   if (count > 0 && may("loggers:write")) {
-    found.unshift({ label: "Restore all changed levels", icon: "ui-undo", count, run: askAndRestoreAll });
+    const label = isFleetReader.value ? "End all levels of the fleet" : "Restore all changed levels";
+    found.unshift({ label, icon: "ui-undo", count, run: askAndRestoreAll });
   }
   found.push(
     { label: `Change the theme: ${theme.value}`, icon: "ui-moon", run: nextTheme },

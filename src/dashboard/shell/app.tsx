@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Skeleton } from "../components/state.tsx";
 import { go, type Page, route } from "../state/route.ts";
-import { application, connection } from "../state/server.ts";
+import { connection, titleOf } from "../state/server.ts";
 import { toast } from "../state/toasts.ts";
 import { PAGE_KEYS, servedPages } from "./actions.ts";
 import { Alerts } from "./alerts.tsx";
@@ -23,7 +23,7 @@ const loaded = signal<Partial<Record<Page, Screen>>>({});
 export function App() {
   const { page, subject } = route.value;
   const screen = loaded.value[page];
-  const name = application.value?.name || "application";
+  const name = titleOf();
   useEffect(() => {
     document.title = [subject.slice(0, 100), TITLES[page], name].filter(Boolean).join(" · ");
     if (loaded.value[page] !== undefined) return;

@@ -5,7 +5,7 @@ import { Outside } from "../components/outside.tsx";
 import { activity } from "../state/activity.ts";
 import { changed } from "../state/loggers.ts";
 import { hrefOf, type Page, route } from "../state/route.ts";
-import { application } from "../state/server.ts";
+import { application, titleOf } from "../state/server.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { servedPages } from "./actions.ts";
 import { openHelp, openPerson } from "./overlays.ts";
@@ -13,14 +13,14 @@ import { TITLES } from "./screens.ts";
 
 /** The links to the screens that the application serves, with what stands out on each. */
 export function Navigation() {
-  const { name, instance, caller } = application.value ?? {};
+  const { instance, caller } = application.value ?? {};
   return (
     <nav class="nav" aria-label="Main">
       <div class="nav-app">
         <Icon name="ui-mark" />
         <div>
           <strong>
-            <Outside text={name || "application"} />
+            <Outside text={titleOf()} />
           </strong>
           <small>
             <Outside text={instance ?? ""} />

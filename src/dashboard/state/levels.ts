@@ -15,10 +15,10 @@ import { changeToast, type DoneChange, restoredAllToast, warningToast } from "..
 import { msOf } from "../components/timestamp.ts";
 import { CallError } from "../link/link.ts";
 import { followersOf, levelWithout } from "./followers.ts";
-import { changed, loggers, onLoggersChange } from "./loggers.ts";
+import { changed, isFleetReader, loggers, onLoggersChange } from "./loggers.ts";
 import { addedBy } from "./measurements.ts";
 import { noteOwn } from "./own-changes.ts";
-import { link, whyNot } from "./server.ts";
+import { hasFleet, link, whyNot } from "./server.ts";
 
 /** How long a changed level lasts: milliseconds, until this tab closes, or permanently. */
 export type Lasting = number | "tab" | "permanent";
@@ -82,16 +82,29 @@ export async function restoreLevel(name: string, reason = ""): Promise<boolean> 
 export async function restoreAllLevels(reason = ""): Promise<boolean> {
   for (const { name } of changed.peek()) noteOwn(name);
   for (const name of heldHere.peek().keys()) releaseHold(name);
-  const answer = await attempt(() => link.call("loggers", "restoreAllLoggerLevels", { reason }));
+  const answer = await attempt(
+    () => link.call("loggers", "restoreAllLoggerLevels", { reason }),
+    (message, code) => {
+      // Where changes are for the fleet unless they say otherwise.
+      const ofFleet = { label: "End all of the fleet …", run: () => void endFleetLevels() };
+      warningToast(message, hasFleet() && code === "FAILED_PRECONDITION" ? ofFleet : undefined);
+    },
+  );
   if (answer === undefined) return false;
   restoredAllToast(answer.restored);
   return true;
 }
 
-/** Restores every changed level after the operator has confirmed it. */
+async function endFleetLevels(): Promise<void> {
+  const { askAndReset } = await import("../fleet/changes.tsx");
+  await askAndReset();
+}
+
+/** Restores every changed level, or ends those of the fleet if it has only these, after the operator has confirmed it. */
 export async function askAndRestoreAll(): Promise<void> {
   const all = changed.peek();
   if (all.length === 0 || refused()) return;
+  if (isFleetReader.peek()) return endFleetLevels();
   const { askToRestoreAll } = await import("../components/level-dialogs.tsx");
   if (await askToRestoreAll(all, heldHere.peek())) await restoreAllLevels();
 }

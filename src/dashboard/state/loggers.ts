@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { type WatchedChange, WatchedLoggers } from "../../client/watched-loggers.ts";
 import type { Logger, LoggerGroup } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Fault } from "../link/messages.ts";
-import { link, onLink } from "./server.ts";
+import { fleetOf, link, onLink } from "./server.ts";
 
 /** The loggers, kept current by a watch. */
 export interface LoggersState {
@@ -39,6 +39,16 @@ export const changed = computed(() => {
   for (const logger of all.values()) if (logger.override !== undefined) found.push(logger);
   for (const group of groups.values()) if (group.override !== undefined) found.push(group);
   return found.sort((a, b) => expiryOf(a) - expiryOf(b) || (a.name < b.name ? -1 : 1));
+});
+
+/**
+ * Whether the application only reads its fleet and has no loggers of its own, as `connect-actuator serve`: levels are changed for the fleet
+ * there.
+ */
+export const isFleetReader = computed(() => {
+  if (fleetOf.value?.isMember !== false || !loggers.value.isLoaded) return false;
+  for (const { kind } of loggers.value.loggers.values()) if (kind !== "") return false;
+  return true;
 });
 
 function expiryOf({ override }: Logger | LoggerGroup): number {

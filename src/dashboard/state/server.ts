@@ -13,6 +13,9 @@ export const heardAt = signal(0);
 /** What the application is and what this caller may do; undefined until it has answered. */
 export const application = signal<Output<"application", "getApplication"> | undefined>(undefined);
 
+/** The fleet of the application; undefined: it has none, or its engine has not answered yet. */
+export const fleetOf = signal<{ readonly name: string; readonly isMember: boolean } | undefined>(undefined);
+
 /** The connection to the server. Replaced when the operator signs in anew; stores follow by {@link onLink}. */
 export let link: Link = open();
 
@@ -39,6 +42,7 @@ export function signIn(authorization: string | undefined, remember: boolean): vo
 function renew(): void {
   const former = link;
   application.value = undefined;
+  fleetOf.value = undefined;
   connection.value = { status: "connecting" };
   link = open();
   former.close();
@@ -76,7 +80,28 @@ function workerPort(): MessagePort | Worker {
 async function describe(): Promise<void> {
   const asked = link;
   const answer = await asked.call("application", "getApplication", {}).catch(() => undefined);
-  if (asked === link && answer !== undefined) application.value = answer;
+  if (asked !== link || answer === undefined) return;
+  application.value = answer;
+  void describeFleet(asked);
+}
+
+const RETRY_MS = 10_000;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+async function describeFleet(asked: Link): Promise<void> {
+  clearTimeout(retry);
+  if (asked !== link || !hasFleet() || !may("loggers:read")) return;
+  try {
+    const { name, instances } = await asked.call("fleet", "listInstances", {});
+    if (asked === link) fleetOf.value = { name, isMember: instances.some(({ isSelf }) => isSelf) };
+  } catch {
+    retry = setTimeout(() => void describeFleet(asked), RETRY_MS);
+  }
+}
+
+/** The name of the application, or else of its fleet. */
+export function titleOf(): string {
+  return application.value?.name || fleetOf.value?.name || "application";
 }
 
 /** Whether the caller may do this, as far as the page knows; until the application has answered, yes. */
