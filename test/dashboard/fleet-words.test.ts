@@ -25,6 +25,40 @@ describe.runIf(CHROMIUM)("what the page says of a fleet", () => {
     await page.getByRole("button", { name: "On all instances" }).waitFor();
   });
 
+  test("levels of the fleet are marked among those of the instance, and so are their changes", async () => {
+    const [eu, us] = await two();
+    const client = loggersAt(us.url);
+    await client.setLoggerLevel({ ...OF_FLEET, name: "shop.orders", level: Level.DEBUG, reason: "ticket 812" });
+    eu.actuator.loggers!.setLevel("shop", "ERROR", { actor: "bob" });
+    const { page } = await openPage(eu.url, "#/loggers");
+    const rowOf = (name: RegExp) => page.locator(".tr").filter({ has: page.getByText(name) });
+    const mark = page.getByTitle("Set for the fleet");
+    await rowOf(/^orders$/)
+      .and(page.locator(":has(.of-fleet)"))
+      .waitFor();
+    expect(await mark.count()).toBe(1);
+    expect(await mark.innerText()).toBe("Set for the fleet");
+
+    await client.clearLoggerLevel({ ...OF_FLEET, name: "shop.orders", reason: "found it" });
+    await mark.waitFor({ state: "detached" });
+    await client.setLoggerLevel({ ...OF_FLEET, name: "shop.orders", level: Level.TRACE });
+    await mark.waitFor();
+    await client.restoreLoggerLevel({ ...OF_FLEET, name: "shop.orders", reason: "done" });
+    await mark.waitFor({ state: "detached" });
+    await page.goto(`${eu.url}/actuator/ui/#/overview`);
+    const changes = page.getByRole("region", { name: "Recent changes" });
+    const texts = async () => (await changes.getByRole("listitem").allInnerTexts()).join("\n").replace(/\s+/g, " ");
+    await expect.poll(texts).toMatch(/restored shop\.orders for the fleet TRACE .* done/);
+    expect(await texts()).toMatch(/cleared shop\.orders for the fleet DEBUG .* found it/);
+    expect(await texts()).toMatch(/bob \w+ shop (?!for the fleet)/);
+    expect(await texts()).not.toContain("its time was up");
+    await page.goto(`${eu.url}/actuator/ui/#/loggers?history=1`);
+    const history = page.getByRole("region", { name: "History" });
+    const words = async () => (await history.getByRole("listitem").allInnerTexts()).join("\n");
+    await expect.poll(words).toMatch(/restored, for the fleet: done/);
+    expect(await words()).toMatch(/cleared, for the fleet: found it/);
+  });
+
   test("what only reads the fleet has its name, ends the fleet’s levels, and says where its logs are read", async () => {
     const engine = memoryFleet();
     const eu = await start(engine, "eu");

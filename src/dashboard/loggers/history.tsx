@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { LevelChange_Kind as Kind, type LevelChange } from "../../gen/actuator/v3/loggers_pb.ts";
+import { isOfFleet } from "../components/fleet-mark.tsx";
 import { Icon } from "../components/icon.tsx";
 import { LevelWord } from "../components/level-word.tsx";
 import { counted } from "../components/number.ts";
@@ -98,8 +99,10 @@ const KINDS: Readonly<Partial<Record<Kind, string>>> = {
 };
 
 /** Who, for how long, and why. */
-function wordsOf({ kind, override, group }: LevelChange): string {
+function wordsOf(change: LevelChange): string {
+  const { kind, override, group } = change;
   const { actor = "", expireTime, setTime, held, reason } = override ?? {};
+  const ofFleet = isOfFleet(change);
   const lasting =
     kind !== Kind.SET
       ? ""
@@ -108,12 +111,9 @@ function wordsOf({ kind, override, group }: LevelChange): string {
         : expireTime && setTime
           ? duration(Math.round((msOf(expireTime) - msOf(setTime)) / 1_000) * 1_000)
           : "permanent";
-  const words = [
-    kind === Kind.SET || kind === Kind.EXPIRED ? actor : actor && `${actor}`,
-    KINDS[kind] ?? "",
-    lasting,
-    group && `group ${group}`,
-  ];
+  // What was set before on the instance comes back.
+  const did = ofFleet && kind === Kind.CLEARED ? "cleared" : KINDS[kind];
+  const words = [actor, did, lasting, ofFleet && "for the fleet", group && `group ${group}`];
   return `${words.filter(Boolean).join(", ")}${reason ? `: ${reason}` : ""}`;
 }
 

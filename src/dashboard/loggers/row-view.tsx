@@ -1,3 +1,4 @@
+import { FleetMark } from "../components/fleet-mark.tsx";
 import { Icon } from "../components/icon.tsx";
 import { LevelControl } from "../components/level-control.tsx";
 import { count } from "../components/number.ts";
@@ -67,6 +68,7 @@ export function RowView({ row, index, top, isSelected, isActive }: RowProps) {
       </div>
       <div class="tr-over" role="gridcell">
         {level?.origin === "mixed" && <span class="chip line">mixed</span>}
+        <FleetMark override={override} />
         {override !== undefined && <OverrideChip name={name!} override={override} />}
         {isSelected && name !== undefined && (
           <button

@@ -1,6 +1,7 @@
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import type { Logger, LoggerGroup } from "../../gen/actuator/v3/loggers_pb.ts";
 import { Button } from "../components/button.tsx";
+import { FleetMark } from "../components/fleet-mark.tsx";
 import { Icon } from "../components/icon.tsx";
 import { LevelWord } from "../components/level-word.tsx";
 import { count, counted } from "../components/number.ts";
@@ -120,7 +121,7 @@ function Row({ subject }: { subject: Logger | LoggerGroup }) {
         <LevelWord level={configuredLevel} />
       </span>
       <span class="rl-left">
-        <OverrideChip name={name} override={override!} long />
+        <OverrideChip name={name} override={override!} long /> <FleetMark override={override} />
       </span>
       <span class="rl-act">
         {expireTime !== undefined && !held && (

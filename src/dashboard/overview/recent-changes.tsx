@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { LevelChange_Kind as Kind, type LevelChange } from "../../gen/actuator/v3/loggers_pb.ts";
+import { isOfFleet } from "../components/fleet-mark.tsx";
 import { LevelWord } from "../components/level-word.tsx";
 import { Outside } from "../components/outside.tsx";
 import { FaultState, Skeleton } from "../components/state.tsx";
@@ -107,10 +108,14 @@ function Sentence({ change }: { change: LevelChange }) {
       <Outside text={actor || "an operator"} />
     </strong>
   );
+  const ofFleet = isOfFleet(change);
   const logger = (
-    <a class="mono" href={hrefOf("loggers", name)}>
-      <Outside text={name} />
-    </a>
+    <>
+      <a class="mono" href={hrefOf("loggers", name)}>
+        <Outside text={name} />
+      </a>
+      {ofFleet && " for the fleet"}
+    </>
   );
   const step = (
     <>
@@ -138,10 +143,10 @@ function Sentence({ change }: { change: LevelChange }) {
       </>
     );
   }
-  if (kind === Kind.RESTORED) {
+  if (kind === Kind.RESTORED || (kind === Kind.CLEARED && ofFleet)) {
     return (
       <>
-        {who} restored {logger} {step}
+        {who} {kind === Kind.RESTORED ? "restored" : "cleared"} {logger} {step}
         {why}
       </>
     );

@@ -1,5 +1,6 @@
 import type { WatchedChange } from "../../client/watched-loggers.ts";
 import { LevelChange_Kind as Kind, type LevelChange } from "../../gen/actuator/v3/loggers_pb.ts";
+import { isOfFleet } from "../components/fleet-mark.tsx";
 import { Outside } from "../components/outside.tsx";
 import { levelName, setLevel } from "../state/levels.ts";
 import { onLoggersChange } from "../state/loggers.ts";
@@ -56,7 +57,8 @@ async function tell(): Promise<void> {
   else for (const change of others.reverse()) tellOne(change);
 }
 
-function tellOne({ name, level, kind, override }: LevelChange): void {
+function tellOne(change: LevelChange): void {
+  const { name, level, kind, override } = change;
   const raise = ownRaise(name);
   const logger = <Outside class="mono" text={name} />;
   if (kind === Kind.VOLUME) {
@@ -74,6 +76,7 @@ function tellOne({ name, level, kind, override }: LevelChange): void {
     text: (
       <>
         <Actor name={override?.actor} /> {verb} {logger}
+        {isOfFleet(change) && " for the fleet"}
         {kind !== Kind.CLEARED && to(level)}
       </>
     ),
