@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildDashboard } from "../../scripts/dashboard.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
-import { memoryFleet } from "../../src/index.ts";
+import { integrationGraph, memoryFleet } from "../../src/index.ts";
 import { levelOf, loggersAt, start, startReader, two } from "./fleet-support.ts";
-import { CHROMIUM, openPage, useBrowser } from "./support.ts";
+import { CHROMIUM, cardOf, openPage, useBrowser } from "./support.ts";
 
 const OF_FLEET = { scope: Scope.FLEET, fleet: { selector: "" } } as const;
 
@@ -96,5 +96,34 @@ describe.runIf(CHROMIUM)("what the page says of a fleet", () => {
     await page.getByRole("button", { name: "End all of the fleet" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "End 1 level" }).click();
     await expect.poll(() => levelOf(eu)).toBe("INFO");
+  });
+
+  test("on a small screen the rows of instances are alike", async () => {
+    const [{ url }] = await two();
+    const { page } = await openPage(url, "#/fleet", { viewport: { width: 375, height: 812 } });
+    const table = page.getByRole("table");
+    await table.getByText("zone=us").waitFor();
+    const lefts = (selector: string) =>
+      page.evaluate<number[]>(
+        `[...document.querySelectorAll("${selector}")].map((each) => each.getBoundingClientRect().left)`,
+      );
+    expect(await lefts(".fl-labels")).toEqual(await lefts(".fl-tbl th[scope=row]"));
+  });
+
+  test("on a small screen the graph’s note is above the nodes, and its tools are in one row", async () => {
+    const graph = integrationGraph({ app: "shop" });
+    graph.channel("orders");
+    const { url } = await start(memoryFleet(), "eu", { integrationGraph: graph });
+    const { page } = await openPage(url, "#/graph?of=fleet", { viewport: { width: 375, height: 812 } });
+    const note = page.getByText("The graph of 1 instance.");
+    await cardOf(page, "orders").waitFor();
+    await note.waitFor();
+    const canvas = await page.locator(".gr-canvas").boundingBox();
+    const box = await note.boundingBox();
+    expect(box!.y + box!.height).toBeLessThanOrEqual(canvas!.y);
+    const tops = await Promise.all(
+      ["Focus", "All instances", "Export as SVG"].map((name) => page.getByRole("button", { name }).boundingBox()),
+    );
+    expect(new Set(tops.map((each) => each!.y)).size).toBe(1);
   });
 });

@@ -231,6 +231,7 @@ describe.runIf(CHROMIUM)("the fleet", () => {
   test("a token that may only read changes nothing, and one that may not sees nothing", async () => {
     const { file, tokens } = tokensFor({
       reader: { permissions: ["loggers:read", "info:read"] },
+      writer: { permissions: ["loggers:*"] },
       none: { permissions: ["info:read"] },
     });
     const { url } = await start(memoryFleet(), "eu", { access: { tokens: file } });
@@ -245,6 +246,13 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     await set.waitFor();
     expect(await set.getAttribute("aria-disabled")).toBe("true");
     expect(await set.getAttribute("title")).toBe("needs loggers:write");
+    await loggersAt(url, tokens.writer).setLoggerLevel({ name: "shop", level: Level.ERROR, scope: Scope.FLEET });
+    const endAll = page.getByRole("button", { name: "End all" });
+    await endAll.waitFor();
+    const colours = page.evaluate(
+      "[...document.querySelectorAll('.fl-acts > .btn')].map((each) => getComputedStyle(each).color)",
+    );
+    expect(new Set(await (colours as Promise<string[]>)).size).toBe(1);
     await (await open(tokens.none)).getByRole("heading", { name: "You may not see the fleet" }).waitFor();
   });
 

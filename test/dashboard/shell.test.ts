@@ -162,7 +162,7 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     const field = page.getByLabel("Token", { exact: true }).and(page.locator("input"));
     await field.fill("ca_wrong");
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").waitFor();
+    await page.getByRole("alert").getByText("This is not a token of this service.").waitFor();
     await field.fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "alice" }).click();

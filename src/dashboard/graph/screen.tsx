@@ -18,7 +18,7 @@ import { Instances, Said } from "./said.tsx";
 import { Side } from "./side.tsx";
 import { Table } from "./table.tsx";
 import { focusFind, Toolbar, toggleFocus, toggleTable } from "./toolbar.tsx";
-import { allNodes, failing, isTable, selectedCard, show, shownNodes } from "./view.ts";
+import { allNodes, failing, isNarrow, isTable, selectedCard, show, shownNodes } from "./view.ts";
 
 /** Moves to the field that finds a node. */
 export function focusFilter(): void {
@@ -54,14 +54,13 @@ export function Content() {
     <div class={`split gr${hasSide ? "" : " no-side"}`}>
       <section class="pane" aria-label="Graph">
         <Toolbar />
+        {/* Over a small drawing it would cover nodes. */}
+        {(isTable.value || isNarrow.value) && <Said isTable={isTable.value} />}
         {isTable.value ? (
-          <>
-            <Said isTable />
-            <Table />
-          </>
+          <Table />
         ) : (
           <Drawing>
-            <Said />
+            {!isNarrow.value && <Said />}
             <div class="gr-zoom" role="group" aria-label="Zoom">
               <Button icon="ui-plus" look="plain icon" label="Zoom in" title="Zoom in (+)" onClick={zoomIn} />
               <Button icon="ui-minus" look="plain icon" label="Zoom out" title="Zoom out (−)" onClick={zoomOut} />

@@ -87,7 +87,9 @@ export function SignInForm() {
         {state.status === "refused" && state.hadCredentials && (
           <p class="err" role="alert">
             <Icon name="ui-error" />
-            {state.fault.message}
+            {/credentials of this form/.test(state.fault.message)
+              ? "This is not a token of this service."
+              : state.fault.message}
           </p>
         )}
         <button class="btn main-action" type="submit">
