@@ -7,6 +7,7 @@ const roomOf = (file: string) => file.split("/", 1)[0]!;
 const LOGGERS = "loggers/(adapter|level|name)";
 const SESSIONS = "sessions/(principal|session|session-id|store)";
 const GRAPH = "integration-graph/(adapter|declaration|link-type|node|node-id|pattern|properties|source)";
+const FLEET = "fleet/engine";
 const METRICS = "operations/metrics/(conventions|metric|metrics)";
 const INNER =
   "((loggers|logs|fleet|sessions|integration-graph|access|http|server|operations|gen)/|client/watched-graph\\.ts)";
@@ -22,12 +23,12 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^client\//, "(gen/|loggers/name\\.ts)"],
   [/^dashboard\//, "(gen/|client/|integration-graph/(export/|node-id\\.ts|snapshot\\.ts)|loggers/name\\.ts)"],
   [/^attach\//, "(auto|processes|operations/audit)/"],
-  [/^adapters\/kit\//, `(${LOGGERS}|${SESSIONS}|${GRAPH})\\.ts`],
+  [/^adapters\/kit\//, `(${LOGGERS}|${SESSIONS}|${GRAPH}|${FLEET})\\.ts`],
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],
   [/^adapters\/sessions\/[^/]+\//, `adapters/kit/|${SESSIONS}\\.ts`],
   [/^adapters\/graph\/[^/]+\//, `adapters/kit/|${GRAPH}\\.ts`],
-  [/^adapters\/fleet\/serve\//, "adapters/kit/|fleet/engine\\.ts|gen/|peers/"],
-  [/^adapters\/fleet\/[^/]+\//, "adapters/kit/|fleet/engine\\.ts"],
+  [/^adapters\/fleet\/serve\//, `adapters/kit/|${FLEET}\\.ts|gen/|peers/`],
+  [/^adapters\/fleet\/[^/]+\//, `adapters/kit/|${FLEET}\\.ts`],
   [/^adapters\/metrics\/[^/]+\//, `adapters/kit/|${METRICS}\\.ts`],
 ];
 

@@ -37,6 +37,7 @@ export class ReportWatch {
   }
 
   async #poll(): Promise<void> {
+    this.#timer = undefined;
     if (this.#isReading) return;
     this.#isReading = true;
     const seen: Seen = await this.#read().catch((error: ActuatorError) => error);
@@ -47,7 +48,8 @@ export class ReportWatch {
       this.#latest = { seen, signature };
       for (const listener of this.#listeners) listener(seen);
     }
-    this.#timer = setTimeout(() => void this.#poll(), POLL_MS).unref();
+    // A listener may have ended its watch.
+    if (this.#listeners.size > 0) this.#timer = setTimeout(() => void this.#poll(), POLL_MS).unref();
   }
 
   #stop(): void {

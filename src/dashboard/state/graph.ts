@@ -47,10 +47,7 @@ export const isOfFleet = computed(
     (route.value.params.get("of") === "fleet" || !serves("IntegrationGraphService")),
 );
 
-/**
- * When a watch is begun anew that was refused because the fleet's engine does not answer: ReportWatch of the server may not ask the engine
- * again for one that began meanwhile.
- */
+/** When a watch is begun anew that was refused because the fleet's engine does not answer. */
 const AGAIN_MS = 5_000;
 
 let users = 0;
