@@ -84,18 +84,25 @@ describe.runIf(CHROMIUM)("what the page says of a fleet", () => {
     const eu = await start(engine, "eu", { fleet: { engine, scope: "fleet" } });
     await loggersAt(eu.url).setLoggerLevel({ name: "shop.orders", level: Level.DEBUG });
     const { page } = await openPage(eu.url, "", { expected: /400/ });
-    // Requests of shared workers cannot be answered by a test.
-    await page.context().addInitScript("delete globalThis.SharedWorker");
-    const body = JSON.stringify({ code: "failed_precondition", message: "Use ResetFleet." });
-    const refusal = { status: 400, contentType: "application/json", body };
-    await page.context().route("**/RestoreAllLoggerLevels", (route) => route.fulfill(refusal));
-    await page.reload();
     await page.getByRole("button", { name: "Restore all levels" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore 1 level" }).click();
-    await page.getByText("Use ResetFleet.").waitFor();
+    await page.getByText("Levels that are set here are the fleet's").waitFor();
     await page.getByRole("button", { name: "End all of the fleet" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "End 1 level" }).click();
     await expect.poll(() => levelOf(eu)).toBe("INFO");
+  });
+
+  test("Undo puts back the fleet’s level from before", async () => {
+    const engine = memoryFleet();
+    const eu = await start(engine, "eu");
+    const { url } = await startReader(engine);
+    await loggersAt(url).setLoggerLevel({ name: "shop.orders", level: Level.WARN });
+    const { page } = await openPage(url, "#/loggers");
+    const row = page.locator(".lg-grid [role=row]", { has: page.locator("bdi", { hasText: /^orders$/ }) });
+    await row.getByRole("radio", { name: "DEBUG" }).click();
+    await expect.poll(() => levelOf(eu)).toBe("DEBUG");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => levelOf(eu)).toBe("WARN");
   });
 
   test("on a small screen the rows of instances are alike", async () => {

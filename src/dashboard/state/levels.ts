@@ -7,6 +7,7 @@ import {
   type LoggerGroup,
   type Notice,
   type Override,
+  Scope,
   type SetLoggerLevelResponse,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import { faultOf } from "../components/call-fault.ts";
@@ -201,17 +202,19 @@ async function undo(
   releaseHold(name);
   noteOwn(name);
   const { override, configuredLevel } = before ?? {};
+  // A change for the fleet is on no revision of one instance.
+  const ifRevision = after.override?.scope === Scope.FLEET ? 0n : revision;
   try {
     if (override === undefined) {
       await link.call("loggers", "restoreLoggerLevel", { name, reason: "undone" });
     } else if (configuredLevel === Level.UNSPECIFIED) {
-      await link.call("loggers", "clearLoggerLevel", { name, reason: override.reason, ifRevision: revision });
+      await link.call("loggers", "clearLoggerLevel", { name, reason: override.reason, ifRevision });
     } else {
       const left = override.expireTime === undefined ? "permanent" : msOf(override.expireTime) - Date.now();
       if (override.held) await holdLevel(name, configuredLevel!, override.reason);
       else if (left !== "permanent" && left < 1_000)
         await link.call("loggers", "restoreLoggerLevel", { name, reason: "undone" });
-      else await setFor(name, configuredLevel!, left, override.reason, revision);
+      else await setFor(name, configuredLevel!, left, override.reason, ifRevision);
     }
   } catch (error) {
     const isOvertaken = error instanceof CallError && error.fault.reason === "REVISION_CHANGED";
