@@ -12,6 +12,19 @@ export interface CheckedEngine {
   readonly urlAt: (port: number) => string;
 }
 
+/**
+ * An engine that forgets everything when it is killed, for the checker by hand. What is acknowledged is lost if the instance that answered is
+ * killed, too, before any other has it.
+ */
+export const FORGETFUL: Readonly<Record<string, CheckedEngine>> = {
+  "redis-memory": {
+    tool: "redis-server",
+    isFound: redisFound,
+    start: () => startRedis({ args: ["--appendonly", "no"] }),
+    urlAt: (port) => `redis://127.0.0.1:${port}`,
+  },
+};
+
 /** By name, the engines that are checked. */
 export const ENGINES: Readonly<Record<string, CheckedEngine>> = {
   redis: {
