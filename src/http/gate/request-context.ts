@@ -57,17 +57,17 @@ export class RequestContext {
 
   /** A further call of the same caller over the same connection, with a record of its own in the call log. */
   further(): RequestContext {
-    const { request, protocol, origin } = this;
-    const context = new RequestContext(request, this.#response, protocol, origin, this.#observer);
-    context.caller = this.caller;
-    context.entered = true;
-    return context;
+    return this.#derived(this.#observer);
   }
 
   /** A call that is part of this one, and has no record of its own. */
   inner(): RequestContext {
+    return this.#derived(() => {});
+  }
+
+  #derived(observer: CallObserver): RequestContext {
     const { request, protocol, origin } = this;
-    const context = new RequestContext(request, this.#response, protocol, origin, () => {});
+    const context = new RequestContext(request, this.#response, protocol, origin, observer);
     context.caller = this.caller;
     context.entered = true;
     return context;
